@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The 5-Spot Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package feature holds the provider's feature gates.
+package feature
+
+import "k8s.io/component-base/featuregate"
+
+// MutableGates are the gates as the command line sets them.
+var MutableGates featuregate.MutableFeatureGate = featuregate.NewFeatureGate()
+
+// Gates are the gates as the code asks for them.
+var Gates featuregate.FeatureGate = MutableGates
