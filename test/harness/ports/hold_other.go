@@ -1,0 +1,34 @@
+//go:build !linux
+
+/*
+Copyright 2026 The 5-Spot Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package ports
+
+import (
+	"fmt"
+	"net"
+)
+
+// hold only looks whether number is free: elsewhere than on Linux a second socket
+// may not bind beside one that is bound.
+func hold(number int) (release func() error, err error) {
+	listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", number))
+	if err != nil {
+		return nil, err
+	}
+	return func() error { return nil }, listener.Close()
+}

@@ -1,0 +1,29 @@
+//go:build !linux
+
+/*
+Copyright 2026 The 5-Spot Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package process
+
+import "syscall"
+
+// attributes leaves children in the parent's process group: without a signal on the
+// parent's death, a terminal's Ctrl-C should reach them by itself.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+
+func signalChild(pid int, signal syscall.Signal) error { return syscall.Kill(pid, signal) }
+
+func sweepGroup(int) {}
