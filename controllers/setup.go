@@ -76,6 +76,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("creating the client for kubeconfig Secrets: %w", err)
 	}
+	// No ClusterFilter to those clusters that have a ScheduledMachine: the ClusterCache
+	// asks it on events of the Cluster alone, so that the first ScheduledMachine of a
+	// cluster could wait for a connection until the next resync.
 	clusterCache, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
 		SecretClient:     secrets,
 		WatchFilterValue: o.WatchFilterValue,
@@ -85,19 +88,29 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("setting up the ClusterCache: %w", err)
 	}
+	recorder, err := newRecorder(mgr)
+	if err != nil {
+		return err
+	}
 	if err := (&scheduledmachine.Reconciler{
 		Client:           mgr.GetClient(),
+		Cache:            mgr.GetCache(),
 		APIReader:        mgr.GetAPIReader(),
+		Recorder:         recorder,
 		Clock:            o.Clock,
 		WatchFilterValue: o.WatchFilterValue,
 	}).SetupWithManager(ctx, mgr, o.controller(o.ScheduledMachineConcurrency)); err != nil {
 		return fmt.Errorf("setting up the scheduledmachine controller: %w", err)
 	}
 	if err := (&nodetaints.Reconciler{
-		Client:           mgr.GetClient(),
-		SecretClient:     secrets,
-		ClusterCache:     clusterCache,
-		Clock:            clock.RealClock{}, // What it measures is the age of health probes, not a schedule.
+		Client:       mgr.GetClient(),
+		Recorder:     recorder,
+		SecretClient: secrets,
+		ClusterCache: clusterCache,
+		Clock:        clock.RealClock{}, // What it measures is the age of health probes, not a schedule.
+		Leaving: func(sm *v1alpha1.ScheduledMachine, cluster *clusterv1.Cluster, machine *clusterv1.Machine) bool {
+			return scheduledmachine.Leaving(sm, cluster, machine, o.Clock.Now())
+		},
 		WatchFilterValue: o.WatchFilterValue,
 	}).SetupWithManager(ctx, mgr, o.controller(o.NodeTaintsConcurrency)); err != nil {
 		return fmt.Errorf("setting up the nodetaints controller: %w", err)
@@ -113,9 +126,14 @@ const (
 	lastRetry  = 30 * time.Second
 )
 
+// reconcileTimeout frees a worker that waits for what does not come; it is that of
+// Cluster API's own controllers.
+const reconcileTimeout = time.Minute
+
 func (o Options) controller(concurrency int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrency,
+		ReconciliationTimeout:   reconcileTimeout,
 		SkipNameValidation:      &o.SkipNameValidation,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 	}

@@ -36,6 +36,11 @@ const (
 	// metadata because status does not survive `clusterctl move`.
 	ShutdownSinceAnnotation = "5spot.finos.org/shutdown-since"
 
+	// SourceHashAnnotation is on bootstrap and infrastructure objects: a hash of the
+	// part of the spec that they were made from, so that a spec corrected before the
+	// Machine exists is not met with objects of the old one.
+	SourceHashAnnotation = "5spot.finos.org/source-hash"
+
 	// FieldManager is the field manager of every write, to Nodes and to what is
 	// made in the management cluster.
 	FieldManager = "5spot-controller"

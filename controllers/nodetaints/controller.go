@@ -48,6 +48,7 @@ import (
 
 	v1alpha1 "github.com/5spot/cluster-api-addon-provider-5spot/api/v1alpha1"
 	"github.com/5spot/cluster-api-addon-provider-5spot/controllers/index"
+	"github.com/5spot/cluster-api-addon-provider-5spot/internal/gone"
 )
 
 const (
@@ -60,6 +61,13 @@ const (
 	// unreachableRetry is the interval at which an unreachable cluster is looked at
 	// again: a probe that succeeds without a reconnect raises no event.
 	unreachableRetry = 5 * time.Second
+	// crowdedRetry is for those that wait at the gate and were overlooked: one that
+	// was let in instead of them had nothing to do there.
+	crowdedRetry = 5 * time.Second
+	// requestTimeout bounds what one reconcile asks of a workload cluster, and
+	// cacheTimeout the wait for the cache of its Nodes to be filled.
+	requestTimeout = 5 * time.Second
+	cacheTimeout   = 250 * time.Millisecond
 )
 
 // The ScheduledMachine's status is written by two controllers, each its own fields.
@@ -80,40 +88,46 @@ type Reconciler struct {
 	SecretClient client.Reader
 	// ClusterCache connects to workload clusters.
 	ClusterCache clustercache.ClusterCache
+	// Recorder takes the Events.
+	Recorder record.EventRecorder
 	// Clock is asked for the time; the real clock in production.
 	Clock clock.PassiveClock
+	// Leaving tells whether a Machine is to go now: the scheduledmachine controller's
+	// own judgement, asked here because an edit may close the window and declare other
+	// taints at once, before any object tells.
+	Leaving func(*v1alpha1.ScheduledMachine, *clusterv1.Cluster, *clusterv1.Machine) bool
 	// WatchFilterValue limits the controller to objects with that value of the
 	// label cluster.x-k8s.io/watch-filter; empty means all.
 	WatchFilterValue string
 
 	controller controller.Controller
-	recorder   record.EventRecorder
+	gate       *gate
 }
 
 // SetupWithManager registers the controller with the manager.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, options controller.Options) error {
-	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
+	filter := predicates.ResourceHasFilterLabel(mgr.GetScheme(), ctrl.LoggerFrom(ctx).WithValues("controller", controllerName), r.WatchFilterValue)
 	if err := addNodeIndex(ctx, mgr); err != nil {
 		return err
 	}
+	r.gate = newGate(options.MaxConcurrentReconciles)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		WithOptions(options).
-		For(&v1alpha1.ScheduledMachine{}, builder.WithPredicates(needsPlan())).
+		For(&v1alpha1.ScheduledMachine{}, builder.WithPredicates(filter)).
 		Watches(&clusterv1.Machine{},
 			handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.ScheduledMachine{}, handler.OnlyControllerOwner()),
 			builder.WithPredicates(machineNodeChanged())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(index.ScheduledMachinesOf(r.Client)),
-			builder.WithPredicates(clusterPausedChanged())).
+			builder.WithPredicates(filter, clusterPausedChanged())).
 		WatchesRawSource(r.ClusterCache.GetClusterSource(controllerName, index.ScheduledMachinesOf(r.Client),
 			clustercache.WatchForProbeFailure(unreachableAfter))).
-		WithEventFilter(predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, r.WatchFilterValue)).
+		WatchesRawSource(r.gate.source()).
 		Build(r)
 	if err != nil {
 		return err
 	}
 	r.controller = c
-	r.recorder = mgr.GetEventRecorderFor("5spot") //nolint:staticcheck // The newer API folds Events of one reason together and loses their notes; each change here is one Event.
 	return nil
 }
 
@@ -123,11 +137,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if err := r.Client.Get(ctx, req.NamespacedName, sm); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	s := &scope{sm: sm, now: r.Clock.Now()}
+	s := &scope{sm: sm}
 	if err := r.read(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
-	if s.cluster == nil || annotations.IsPaused(s.cluster, sm) || !sm.DeletionTimestamp.IsZero() {
+	if !sm.DeletionTimestamp.IsZero() || annotations.HasPaused(sm) || (s.cluster != nil && annotations.IsPaused(s.cluster, sm)) {
 		return ctrl.Result{}, nil
 	}
 	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("cluster", sm.Spec.ClusterName))
@@ -140,14 +154,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	result, err := r.reconcileNode(ctx, s)
 	r.tellConflict(sm, before)
 	patchErr := helper.Patch(ctx, sm, patch.WithOwnedConditions{Conditions: ownedConditions})
-	return result, errors.Join(err, client.IgnoreNotFound(patchErr))
+	return result, errors.Join(err, gone.Ignore(patchErr))
 }
 
 // tellConflict raises one Event for each change of what is in conflict.
 func (r *Reconciler) tellConflict(sm *v1alpha1.ScheduledMachine, before string) {
 	now := conditions.GetMessage(sm, v1alpha1.TaintOwnershipConflictCondition)
 	if now != before && conditions.IsTrue(sm, v1alpha1.TaintOwnershipConflictCondition) {
-		r.recorder.Event(sm, corev1.EventTypeWarning, v1alpha1.TaintConflictEvent, now)
+		r.Recorder.Event(sm, corev1.EventTypeWarning, v1alpha1.TaintConflictEvent, now)
 	}
 }
 
@@ -156,7 +170,6 @@ type scope struct {
 	sm      *v1alpha1.ScheduledMachine
 	cluster *clusterv1.Cluster
 	machine *clusterv1.Machine // nil: none of ours
-	now     time.Time
 }
 
 func (r *Reconciler) read(ctx context.Context, s *scope) error {
@@ -174,7 +187,8 @@ func (r *Reconciler) read(ctx context.Context, s *scope) error {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return fmt.Errorf("reading Machine %s: %w", s.sm.Name, err)
-	case metav1.IsControlledBy(machine, s.sm):
+	case metav1.IsControlledBy(machine, s.sm) && machine.Spec.ClusterName == cluster.Name:
+		// A Node of another Cluster may bear the same name.
 		s.machine = machine
 	}
 	return nil
@@ -182,10 +196,12 @@ func (r *Reconciler) read(ctx context.Context, s *scope) error {
 
 // leaving tells whether the Machine is on its way out: then it keeps the taints it
 // has, and status what it says of them.
-func (s *scope) leaving() bool {
-	return s.sm.Spec.KillSwitch || !s.machine.DeletionTimestamp.IsZero() ||
-		s.sm.Annotations[v1alpha1.ShutdownSinceAnnotation] != ""
+func (r *Reconciler) leaving(s *scope) bool {
+	return !s.machine.DeletionTimestamp.IsZero() || s.sm.Annotations[v1alpha1.ShutdownSinceAnnotation] != "" ||
+		r.Leaving(s.sm, s.cluster, s.machine)
 }
+
+func (s *scope) clusterKey() client.ObjectKey { return client.ObjectKeyFromObject(s.cluster) }
 
 // nodeKey is the Node that Cluster API found for the Machine.
 func (s *scope) nodeKey() client.ObjectKey {

@@ -18,6 +18,7 @@ package nodetaints
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,14 @@ import (
 // ownedConditions are those that this controller alone writes.
 var ownedConditions = []string{v1alpha1.NodeTaintedCondition, v1alpha1.TaintOwnershipConflictCondition}
 
+// maxMessage keeps a condition's message, which may list any number of conflicts,
+// well below the API's limit of 32 KiB.
+const maxMessage = 4096
+
 func (s *scope) set(conditionType string, status metav1.ConditionStatus, reason, message string) {
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + " …"
+	}
 	conditions.Set(s.sm, metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message, ObservedGeneration: s.sm.Generation,
 	})
@@ -48,44 +56,79 @@ func (s *scope) noNode(why string) {
 }
 
 // unreachable: what status says of the Node was true when last seen, and stays.
-func (s *scope) unreachable() {
+func (s *scope) unreachable(why string) {
 	s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionUnknown, v1alpha1.ClusterUnreachableReason,
-		fmt.Sprintf("Workload cluster %s cannot be reached: is its API server up, and does Secret %s-kubeconfig hold valid credentials?", s.cluster.Name, s.cluster.Name))
+		fmt.Sprintf("Workload cluster %s cannot be reached: %s", s.cluster.Name, why))
 }
 
 func (s *scope) invalid(errs field.ErrorList) {
 	s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionFalse, v1alpha1.InvalidTaintsReason, errs.ToAggregate().Error())
 }
 
-func (s *scope) patchFailed(node *corev1.Node, err error) {
+func (s *scope) patchFailed(err error) {
 	s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionFalse, v1alpha1.PatchFailedReason,
-		fmt.Sprintf("Node %s refused the taints: %v", node.Name, err))
+		fmt.Sprintf("The workload cluster refused: %v", err))
 }
 
-// report mirrors a Node and its plan, which is applied or has nothing to apply.
-func (s *scope) report(node *corev1.Node, plan taints.Plan) {
+// see mirrors what stands on a Node, whether or not the plan can be applied.
+func (s *scope) see(node *corev1.Node, plan taints.Plan) {
 	st := &s.sm.Status
 	st.NodeRef = nodeReference(node.Name, string(node.UID))
-	switch {
-	case !node.DeletionTimestamp.IsZero():
-		s.noNode(fmt.Sprintf("Node %s is being deleted", node.Name))
-		return
-	case !nodeReady(node):
-		s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionFalse, v1alpha1.NodeNotReadyReason,
-			fmt.Sprintf("Node %s is not Ready; taints are applied once it is", node.Name))
-		return
-	}
-	st.AppliedNodeTaints = plan.Owned
+	st.AppliedNodeTaints = mirrored(node)
 	if len(plan.Conflicts) == 0 {
 		s.set(v1alpha1.TaintOwnershipConflictCondition, metav1.ConditionFalse, v1alpha1.NoConflictReason, "")
 	} else {
 		s.set(v1alpha1.TaintOwnershipConflictCondition, metav1.ConditionTrue, v1alpha1.TaintOwnershipConflictReason, join(plan.Conflicts))
 	}
-	if plan.Complete() {
-		s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionTrue, v1alpha1.TaintsAppliedReason, "")
-	} else {
-		s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionFalse, v1alpha1.TaintOwnershipConflictReason, join(plan.Conflicts))
+}
+
+// mirrored is the record on a Node, less what cannot have been applied by us: anybody
+// who may annotate the Node can write anything there, and the API refuses a status
+// with an entry that is no taint.
+func mirrored(node *corev1.Node) []v1alpha1.NodeTaint {
+	record, err := taints.DecodeRecord(node.Annotations[v1alpha1.AppliedTaintsAnnotation])
+	if err != nil {
+		return nil
 	}
+	var list []v1alpha1.NodeTaint
+	for _, taint := range record {
+		if len(list) < taints.MaxTaints && len(taints.Validate([]v1alpha1.NodeTaint{taint}, nil)) == 0 {
+			list = append(list, taint)
+		}
+	}
+	return list
+}
+
+// report mirrors a Node and its plan, which is applied or has nothing to apply.
+func (s *scope) report(node *corev1.Node, plan taints.Plan) {
+	if !node.DeletionTimestamp.IsZero() {
+		s.noNode(fmt.Sprintf("Node %s is being deleted", node.Name))
+		return
+	}
+	s.see(node, plan)
+	switch {
+	case !nodeReady(node):
+		s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionFalse, v1alpha1.NodeNotReadyReason,
+			fmt.Sprintf("Node %s is not Ready; taints are applied once it is", node.Name))
+	case plan.Complete():
+		s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionTrue, v1alpha1.TaintsAppliedReason, recordProblem(node))
+	default:
+		message := join(plan.Conflicts)
+		if problem := recordProblem(node); problem != "" {
+			message += "; " + problem
+		}
+		s.set(v1alpha1.NodeTaintedCondition, metav1.ConditionFalse, v1alpha1.TaintOwnershipConflictReason, message)
+	}
+}
+
+// recordProblem says that the Node's record cannot be read, and what follows; it is
+// empty where the record is in order.
+func recordProblem(node *corev1.Node) string {
+	_, err := taints.DecodeRecord(node.Annotations[v1alpha1.AppliedTaintsAnnotation])
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("No taint on Node %s counts as ours until its record is mended or the next change replaces it: %v", node.Name, err)
 }
 
 func nodeReference(name, uid string) *v1alpha1.NodeReference {

@@ -22,6 +22,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -44,7 +45,7 @@ func nodeIndexValue(cluster, node string) string { return cluster + "/" + node }
 func addNodeIndex(ctx context.Context, mgr ctrl.Manager) error {
 	err := mgr.GetFieldIndexer().IndexField(ctx, &clusterv1.Machine{}, nodeName, func(o client.Object) []string {
 		m := o.(*clusterv1.Machine)
-		if m.Labels[v1alpha1.ScheduledMachineLabel] == "" || !m.Status.NodeRef.IsDefined() {
+		if owner := metav1.GetControllerOf(m); owner == nil || owner.Kind != "ScheduledMachine" || !m.Status.NodeRef.IsDefined() {
 			return nil
 		}
 		return []string{nodeIndexValue(m.Spec.ClusterName, m.Status.NodeRef.Name)}
@@ -99,18 +100,6 @@ func nodeMatters() predicate.Predicate {
 			before.Annotations[v1alpha1.AppliedTaintsAnnotation] != after.Annotations[v1alpha1.AppliedTaintsAnnotation] ||
 			before.Annotations[taints.MachineTaintsAnnotation] != after.Annotations[taints.MachineTaintsAnnotation] ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints)
-	}}
-}
-
-// needsPlan passes what of a ScheduledMachine a plan depends on: its spec and
-// annotations, and its Paused condition so that an end of the pause is seen.
-func needsPlan() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld, e.ObjectNew
-		return before.GetGeneration() != after.GetGeneration() ||
-			before.GetResourceVersion() == after.GetResourceVersion() || // a resync
-			!equality.Semantic.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) ||
-			!equality.Semantic.DeepEqual(before.GetLabels(), after.GetLabels())
 	}}
 }
 

@@ -18,15 +18,20 @@ package scheduledmachine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/external"
 	"sigs.k8s.io/cluster-api/util"
@@ -34,6 +39,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/labels/format"
 	"sigs.k8s.io/cluster-api/util/predicates"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/5spot/cluster-api-addon-provider-5spot/api/v1alpha1"
@@ -43,6 +49,7 @@ import (
 // bears the ScheduledMachine's name, and comes from an embedded spec or a template.
 type child struct {
 	field    string // of spec, for messages
+	other    string // sort of provider
 	embedded *v1alpha1.EmbeddedObject
 	template *v1alpha1.TemplateReference
 }
@@ -51,9 +58,27 @@ type child struct {
 // MachineSet creates them.
 func childrenOf(spec v1alpha1.ScheduledMachineSpec) [2]child {
 	return [2]child{
-		{field: "infrastructure", embedded: spec.InfrastructureSpec, template: spec.InfrastructureRef},
-		{field: "bootstrap", embedded: spec.BootstrapSpec, template: spec.BootstrapRef},
+		{field: "infrastructure", other: "bootstrap", embedded: spec.InfrastructureSpec, template: spec.InfrastructureRef},
+		{field: "bootstrap", other: "infrastructure", embedded: spec.BootstrapSpec, template: spec.BootstrapRef},
 	}
+}
+
+// specField is the field of spec that says what the child is.
+func (c child) specField() string {
+	if c.template != nil {
+		return c.field + "Ref"
+	}
+	return c.field + "Spec"
+}
+
+// hash identifies what the child is made from.
+func (c child) hash() string {
+	source, err := json.Marshal([]any{c.embedded, c.template})
+	if err != nil {
+		return "" // What cannot be marshalled came from no API server.
+	}
+	sum := sha256.Sum256(source)
+	return hex.EncodeToString(sum[:8])
 }
 
 // groupKind of the object itself, also where it is cloned from a template.
@@ -72,13 +97,10 @@ func (c child) groupKind() schema.GroupKind {
 // the step has to wait or a person has to act; the scope then says why.
 func (r *Reconciler) ensureChild(ctx context.Context, s *scope, c child) (*unstructured.Unstructured, error) {
 	gk := c.groupKind()
-	if problem, err := r.checkContract(ctx, c, gk); err != nil || problem != "" {
-		if problem != "" {
-			s.fail(v1alpha1.CreateFailedReason, "%s", problem)
-		}
+	if err := r.checkContract(ctx, c, gk); err != nil {
 		return nil, err
 	}
-	obj, err := r.getChild(ctx, r.Client, gk, s.sm)
+	obj, err := r.getChild(ctx, gk, s.sm)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +115,12 @@ func (r *Reconciler) ensureChild(ctx context.Context, s *scope, c child) (*unstr
 		r.nameTaken(s, obj)
 		return nil, nil
 	case !obj.GetDeletionTimestamp().IsZero():
-		s.waiting = fmt.Sprintf("Waiting for the previous %s %s to be gone", obj.GetKind(), obj.GetName())
+		s.wait(v1alpha1.WaitingForPreviousReason, "Waiting for the previous %s %s to be gone", obj.GetKind(), obj.GetName())
 		return nil, nil
+	case s.machine == nil && obj.GetAnnotations()[v1alpha1.SourceHashAnnotation] != c.hash():
+		// The spec was corrected between this object's creation and the Machine's.
+		_, err := r.removeChildren(ctx, s, sets.New(gk))
+		return nil, err
 	}
 	return obj, nil
 }
@@ -115,6 +141,12 @@ func (r *Reconciler) createChild(ctx context.Context, s *scope, c child) (*unstr
 	obj.SetName(s.sm.Name)
 	obj.SetNamespace(s.sm.Namespace)
 	obj.SetLabels(s.ownLabels(obj.GetLabels()))
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[v1alpha1.SourceHashAnnotation] = c.hash()
+	obj.SetAnnotations(annotations)
 	// Not the controller: Cluster API's Machine controller becomes that one.
 	obj.SetOwnerReferences([]metav1.OwnerReference{s.ownerReference()})
 
@@ -122,14 +154,9 @@ func (r *Reconciler) createChild(ctx context.Context, s *scope, c child) (*unstr
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		// Made by us a moment ago or before a crash, or by somebody else: look, live.
-		return r.getChild(ctx, r.APIReader, c.groupKind(), s.sm)
-	case apierrors.IsForbidden(err):
-		s.fail(v1alpha1.CreateFailedReason, "Creating %s %s: %v. Where the provider's kinds are not among those that the manager knows, "+
-			"grant them with a ClusterRole labelled 5spot.finos.org/aggregate-to-manager: \"true\"", obj.GetKind(), s.sm.Name, err)
-		return nil, fmt.Errorf("creating %s %s: %w", obj.GetKind(), s.sm.Name, err)
+		return r.getLive(ctx, c.groupKind(), s.sm)
 	case err != nil:
-		s.fail(v1alpha1.CreateFailedReason, "Creating %s %s, spec.%s: %v", obj.GetKind(), s.sm.Name, c.field, err)
-		return nil, fmt.Errorf("creating %s %s: %w", obj.GetKind(), s.sm.Name, err)
+		return nil, fmt.Errorf("creating %s %s from spec.%s: %w", obj.GetKind(), s.sm.Name, c.specField(), err)
 	}
 	ctrl.LoggerFrom(ctx).Info("Created object", "kind", obj.GetKind(), "name", obj.GetName())
 	return obj, nil
@@ -156,12 +183,14 @@ func fromEmbedded(e *v1alpha1.EmbeddedObject) (*unstructured.Unstructured, error
 // fromTemplate clones the template as MachineDeployments do. It returns nil, and
 // the scope says why, where the template is not there.
 func (r *Reconciler) fromTemplate(ctx context.Context, s *scope, c child) (*unstructured.Unstructured, error) {
-	template, err := external.GetObjectFromContractVersionedRef(ctx, r.Client, clusterv1.ContractVersionedObjectReference{
+	template, err := external.GetObjectFromContractVersionedRef(ctx, r.APIReader, clusterv1.ContractVersionedObjectReference{
 		APIGroup: c.template.APIGroup, Kind: c.template.Kind, Name: c.template.Name,
 	}, s.sm.Namespace)
 	if err != nil {
-		s.fail(v1alpha1.TemplateNotFoundReason, "spec.%sRef: %s %s in namespace %s: %v; create it or name another",
-			c.field, c.template.Kind, c.template.Name, s.sm.Namespace, err)
+		if !apierrors.IsForbidden(err) {
+			s.fail(v1alpha1.TemplateNotFoundReason, "spec.%s: %s %s in namespace %s: %v; create it or name another",
+				c.specField(), c.template.Kind, c.template.Name, s.sm.Namespace, err)
+		}
 		return nil, fmt.Errorf("reading %s %s: %w", c.template.Kind, c.template.Name, err)
 	}
 	if err := r.ownTemplate(ctx, s, template); err != nil {
@@ -191,56 +220,93 @@ func (r *Reconciler) ownTemplate(ctx context.Context, s *scope, template *unstru
 	return nil
 }
 
-// checkContract returns what is wrong with a kind as a child, or nothing: its CRD
-// must say that it obeys a Cluster API contract. Without that check a
-// ScheduledMachine could make objects of any kind that the manager may create.
-func (r *Reconciler) checkContract(ctx context.Context, c child, gk schema.GroupKind) (string, error) {
+// checkContract refuses a kind that may not be a child: its CRD must say that it
+// obeys a Cluster API contract. Without that check a ScheduledMachine could make
+// objects of any kind that the manager may create.
+func (r *Reconciler) checkContract(ctx context.Context, c child, gk schema.GroupKind) error {
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 	name := contract.CalculateCRDName(gk.Group, gk.Kind)
 	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, crd)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", fmt.Errorf("spec.%s names kind %s, but there is no CustomResourceDefinition %s: install its provider", c.field, gk, name)
+		return fmt.Errorf("spec.%s names kind %s, but there is no CustomResourceDefinition %s: install its provider", c.specField(), gk, name)
 	case err != nil:
-		return "", fmt.Errorf("reading CustomResourceDefinition %s: %w", name, err)
+		return fmt.Errorf("reading CustomResourceDefinition %s: %w", name, err)
 	}
 	for label := range crd.Labels {
 		if strings.HasPrefix(label, clusterv1.GroupVersion.Group+"/v1beta") {
-			return "", nil
+			return nil
 		}
 	}
-	return fmt.Sprintf("spec.%s names kind %s, whose CustomResourceDefinition %s carries no label %s/v1beta*: "+
-		"it is not a Cluster API provider's kind; name one that is", c.field, gk, name, clusterv1.GroupVersion.Group), nil
+	return fmt.Errorf("spec.%s names kind %s, whose CustomResourceDefinition %s carries no label %s/v1beta*: "+
+		"it is not a Cluster API provider's kind; name one that is", c.specField(), gk, name, clusterv1.GroupVersion.Group)
 }
 
 // getChild returns the object of that kind and the ScheduledMachine's name, or
-// nil. It also watches the kind from then on.
-func (r *Reconciler) getChild(ctx context.Context, reader client.Reader, gk schema.GroupKind, sm *v1alpha1.ScheduledMachine) (*unstructured.Unstructured, error) {
-	mapping, err := r.Client.RESTMapper().RESTMapping(gk)
+// nil. It also watches the kind from then on. Until the watch has delivered what is
+// there it reads from the API server: where a kind may not be listed, that answers
+// at once, and the cache never would.
+func (r *Reconciler) getChild(ctx context.Context, gk schema.GroupKind, sm *v1alpha1.ScheduledMachine) (*unstructured.Unstructured, error) {
+	obj, err := r.emptyChild(gk)
 	if err != nil {
-		return nil, fmt.Errorf("finding the API of kind %s: %w", gk, err)
+		return nil, err
 	}
-	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(mapping.GroupVersionKind)
 	if err := r.children.Watch(ctrl.LoggerFrom(ctx), obj,
 		ownerOrNamesake(r.Client.Scheme(), r.Client.RESTMapper()),
 		predicates.ResourceIsChanged(r.Client.Scheme(), *r.children.PredicateLogger)); err != nil {
 		return nil, fmt.Errorf("watching kind %s: %w", gk, err)
 	}
+	informer, err := r.Cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watching kind %s: %w", gk, err)
+	}
+	if !informer.HasSynced() {
+		return r.getLive(ctx, gk, sm)
+	}
+	return read(ctx, r.Client, obj, sm)
+}
+
+// getLive is getChild without the cache.
+func (r *Reconciler) getLive(ctx context.Context, gk schema.GroupKind, sm *v1alpha1.ScheduledMachine) (*unstructured.Unstructured, error) {
+	obj, err := r.emptyChild(gk)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, r.APIReader, obj, sm)
+}
+
+func read(ctx context.Context, reader client.Reader, obj *unstructured.Unstructured, sm *v1alpha1.ScheduledMachine) (*unstructured.Unstructured, error) {
 	if err := reader.Get(ctx, client.ObjectKeyFromObject(sm), obj); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
-		return nil, fmt.Errorf("reading %s %s: %w", gk.Kind, sm.Name, err)
+		return nil, fmt.Errorf("reading %s %s: %w", obj.GetKind(), sm.Name, err)
 	}
 	return obj, nil
 }
 
-// owns tells whether the ScheduledMachine is among an object's owners. A name
-// alone is nothing: what merely bears it is never touched.
+// emptyChild is an object of the kind, in the version that the API server prefers.
+func (r *Reconciler) emptyChild(gk schema.GroupKind) (*unstructured.Unstructured, error) {
+	mapping, err := r.Client.RESTMapper().RESTMapping(gk)
+	if err != nil {
+		return nil, fmt.Errorf("finding the API of kind %s: %w", gk, err)
+	}
+	// The right to create something in a namespace must not become one to create it
+	// for the whole cluster.
+	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
+		return nil, fmt.Errorf("kind %s is cluster-scoped and cannot be made for a ScheduledMachine; name a namespaced kind", gk)
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(mapping.GroupVersionKind)
+	return obj, nil
+}
+
+// owns tells whether this very ScheduledMachine is among an object's owners. A name
+// alone is nothing: what merely bears it, or belongs to an earlier ScheduledMachine
+// of our name, is never touched.
 func (s *scope) owns(o metav1.Object) bool {
-	return util.IsOwnedByObject(o, s.sm, v1alpha1.GroupVersion.WithKind("ScheduledMachine").GroupKind())
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == s.sm.UID })
 }
 
 func (s *scope) ownerReference() metav1.OwnerReference {
@@ -260,5 +326,10 @@ func (s *scope) ownLabels(labels map[string]string) map[string]string {
 	}
 	all[clusterv1.ClusterNameLabel] = s.sm.Spec.ClusterName
 	all[v1alpha1.ScheduledMachineLabel] = format.MustFormatValue(s.sm.Name)
+	// Managers started with --watch-filter, Cluster API's among them, see only what
+	// carries the label.
+	if value, ok := s.sm.Labels[clusterv1.WatchLabel]; ok {
+		all[clusterv1.WatchLabel] = value
+	}
 	return all
 }

@@ -43,6 +43,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -50,6 +51,7 @@ import (
 
 	v1alpha1 "github.com/5spot/cluster-api-addon-provider-5spot/api/v1alpha1"
 	"github.com/5spot/cluster-api-addon-provider-5spot/controllers/index"
+	"github.com/5spot/cluster-api-addon-provider-5spot/internal/gone"
 )
 
 const controllerName = "scheduledmachine"
@@ -72,37 +74,39 @@ const controllerName = "scheduledmachine"
 type Reconciler struct {
 	// Client reads through the manager's cache.
 	Client client.Client
+	// Cache tells whether a kind's objects are known to it yet.
+	Cache cache.Cache
 	// APIReader reads from the API server, where a stale answer would do harm.
 	APIReader client.Reader
+	// Recorder takes the Events.
+	Recorder record.EventRecorder
 	// Clock is asked for the time; the real clock in production.
 	Clock clock.PassiveClock
 	// WatchFilterValue limits the controller to objects with that value of the
 	// label cluster.x-k8s.io/watch-filter; empty means all.
 	WatchFilterValue string
 
-	recorder record.EventRecorder
 	children external.ObjectTracker
 }
 
 // SetupWithManager registers the controller with the manager.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, options controller.Options) error {
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
+	filter := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, r.WatchFilterValue)
 	// The priority of a ScheduledMachine is that of its place in the queue.
 	options.UsePriorityQueue = ptr.To(true)
 
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		WithOptions(options).
-		Watches(&v1alpha1.ScheduledMachine{}, byPriority{}, builder.WithPredicates(needsDecision())).
+		Watches(&v1alpha1.ScheduledMachine{}, byPriority{}, builder.WithPredicates(filter)).
 		Watches(&clusterv1.Machine{}, ownerOrNamesake(mgr.GetScheme(), mgr.GetRESTMapper())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(index.ScheduledMachinesOf(r.Client)),
-			builder.WithPredicates(clusterLifecycle())).
-		WithEventFilter(predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, r.WatchFilterValue)).
+			builder.WithPredicates(filter, clusterLifecycle())).
 		Build(r)
 	if err != nil {
 		return err
 	}
-	r.recorder = mgr.GetEventRecorderFor("5spot") //nolint:staticcheck // The newer API folds Events of one reason together and loses their notes; each change here is one Event.
 	r.children = external.ObjectTracker{Controller: c, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), PredicateLogger: &log}
 	return nil
 }
@@ -120,18 +124,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	// Before anything is written, deletion included: in the middle of `clusterctl
-	// move` the source must neither gain a finalizer nor lose a Machine.
-	if isPaused, requeue, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, sm); err != nil || isPaused || requeue {
-		return ctrl.Result{}, err
-	}
-	if err := r.ensureMetadata(ctx, sm, cluster); err != nil {
-		return ctrl.Result{}, err
-	}
-
 	helper, err := patch.NewHelper(sm, r.Client)
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	// Before anything else is written, deletion included: in the middle of
+	// `clusterctl move` the source must neither gain a finalizer nor lose a Machine.
+	if isPaused, requeue, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, sm); err != nil || isPaused || requeue {
+		return ctrl.Result{}, err
+	}
+	if written, err := r.ensureMetadata(ctx, sm, cluster); err != nil || written {
+		return ctrl.Result{}, err // What was written is an event that brings the next reconcile.
 	}
 	s, err := r.newScope(ctx, sm, cluster)
 	if err != nil {
@@ -141,7 +144,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 		before := conditions.GetMessage(sm, v1alpha1.ScheduleValidCondition)
 		s.writeStatus(r.Client.RESTMapper())
 		if now := conditions.Get(sm, v1alpha1.ScheduleValidCondition); now.Status == metav1.ConditionFalse && now.Message != before {
-			r.recorder.Event(sm, corev1.EventTypeWarning, v1alpha1.InvalidSpecEvent, now.Message)
+			r.Recorder.Event(sm, corev1.EventTypeWarning, v1alpha1.InvalidSpecEvent, now.Message)
 		}
 		options := []patch.Option{patch.WithOwnedConditions{Conditions: ownedConditions}}
 		if reterr == nil {
@@ -149,7 +152,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 		}
 		if err := helper.Patch(ctx, sm, options...); err != nil {
 			// Once the finalizer is off, the object may be gone before its status is written.
-			if !sm.DeletionTimestamp.IsZero() && allNotFound(err) {
+			if !sm.DeletionTimestamp.IsZero() && gone.Only(err) {
 				return
 			}
 			reterr = kerrors.NewAggregate([]error{reterr, err})
@@ -170,10 +173,12 @@ func (r *Reconciler) step(ctx context.Context, s *scope) error {
 		return r.run(ctx, s)
 	case stop:
 		return r.shutdown(ctx, s)
-	case gone:
+	case leave:
 		return r.remove(ctx, s)
 	default: // keep: what runs stays as it is.
-		s.endShutdown()
+		if s.reason == v1alpha1.DisabledReason {
+			s.endShutdown() // No grace runs on; enabled again, it gets a new one.
+		}
 		return nil
 	}
 }
@@ -188,24 +193,26 @@ func (r *Reconciler) getCluster(ctx context.Context, sm *v1alpha1.ScheduledMachi
 }
 
 // ensureMetadata writes, in one request, the finalizer and the Cluster's owner
-// reference, without which `clusterctl move` would drop the ScheduledMachine.
-func (r *Reconciler) ensureMetadata(ctx context.Context, sm *v1alpha1.ScheduledMachine, cluster *clusterv1.Cluster) error {
-	if !sm.DeletionTimestamp.IsZero() {
-		return nil
+// reference, without which `clusterctl move` would drop the ScheduledMachine. A
+// ScheduledMachine without a Cluster makes nothing that would have to be cleaned up.
+func (r *Reconciler) ensureMetadata(ctx context.Context, sm *v1alpha1.ScheduledMachine, cluster *clusterv1.Cluster) (written bool, err error) {
+	if !sm.DeletionTimestamp.IsZero() || cluster == nil {
+		return false, nil
 	}
 	original := sm.DeepCopy()
 	changed := controllerutil.AddFinalizer(sm, v1alpha1.ScheduledMachineFinalizer)
-	if cluster != nil {
-		owner := clusterOwner(cluster)
-		if !util.HasExactOwnerRef(sm.OwnerReferences, owner) {
-			sm.OwnerReferences = util.EnsureOwnerRef(sm.OwnerReferences, owner)
-			changed = true
-		}
+	if owner := clusterOwner(cluster); !util.HasExactOwnerRef(sm.OwnerReferences, owner) {
+		sm.OwnerReferences = util.EnsureOwnerRef(sm.OwnerReferences, owner)
+		changed = true
 	}
 	if !changed {
-		return nil
+		return false, nil
 	}
-	return r.Client.Patch(ctx, sm, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}))
+	err = r.Client.Patch(ctx, sm, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}))
+	if apierrors.IsConflict(err) {
+		return true, nil // Whoever was quicker made the event that brings the next reconcile.
+	}
+	return true, err
 }
 
 func clusterOwner(cluster *clusterv1.Cluster) metav1.OwnerReference {
@@ -215,19 +222,6 @@ func clusterOwner(cluster *clusterv1.Cluster) metav1.OwnerReference {
 		Name:       cluster.Name,
 		UID:        cluster.UID,
 	}
-}
-
-// allNotFound tells whether every part of a patch failed only because the object is gone.
-func allNotFound(err error) bool {
-	if aggregate, ok := err.(kerrors.Aggregate); ok { //nolint:errorlint // Only the outermost error is the aggregate.
-		for _, e := range aggregate.Errors() {
-			if !allNotFound(e) {
-				return false
-			}
-		}
-		return true
-	}
-	return apierrors.IsNotFound(err)
 }
 
 // sleep is the time until the next instant at which something is due, or zero.

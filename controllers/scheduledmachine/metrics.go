@@ -41,7 +41,7 @@ func edgeActedUpon(edge string, s *scope) {
 	if s.want == stop {
 		due = due.Add(timeout(s.sm.Spec.GracefulShutdownTimeout))
 	}
-	if s.edge.IsZero() || s.want == gone || due.Before(s.sm.CreationTimestamp.Time) {
+	if s.edge.IsZero() || s.want == leave || due.Before(s.sm.CreationTimestamp.Time) {
 		return
 	}
 	edgeLateness.WithLabelValues(edge).Observe(max(s.now.Sub(due).Seconds(), 0))

@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -45,19 +44,48 @@ type byPriority struct{}
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-func (byPriority) Create(_ context.Context, e event.CreateEvent, q queue)   { add(q, e.Object) }
-func (byPriority) Update(_ context.Context, e event.UpdateEvent, q queue)   { add(q, e.ObjectNew) }
-func (byPriority) Delete(_ context.Context, e event.DeleteEvent, q queue)   { add(q, e.Object) }
-func (byPriority) Generic(_ context.Context, e event.GenericEvent, q queue) { add(q, e.Object) }
+func (byPriority) Create(_ context.Context, e event.CreateEvent, q queue) {
+	add(q, e.Object, priorityOf(e.Object))
+}
 
-func add(q queue, o client.Object) {
-	sm, ok := o.(*v1alpha1.ScheduledMachine)
-	if !ok {
-		return
+// Update queues what only had its status written behind everything else: that is an
+// echo of a reconcile, to be looked at because it may have worked from a stale cache.
+func (byPriority) Update(_ context.Context, e event.UpdateEvent, q queue) {
+	priority := priorityOf(e.ObjectNew)
+	if onlyStatusChanged(e.ObjectOld, e.ObjectNew) {
+		priority = handler.LowPriority
 	}
-	req := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(sm)}
+	add(q, e.ObjectNew, priority)
+}
+
+func (byPriority) Delete(_ context.Context, e event.DeleteEvent, q queue) {
+	add(q, e.Object, priorityOf(e.Object))
+}
+
+func (byPriority) Generic(_ context.Context, e event.GenericEvent, q queue) {
+	add(q, e.Object, priorityOf(e.Object))
+}
+
+func priorityOf(o client.Object) int {
+	if sm, ok := o.(*v1alpha1.ScheduledMachine); ok {
+		return int(ptr.Deref(sm.Spec.Priority, defaultPriority))
+	}
+	return defaultPriority
+}
+
+func onlyStatusChanged(before, after client.Object) bool {
+	return before.GetGeneration() == after.GetGeneration() &&
+		before.GetDeletionTimestamp().Equal(after.GetDeletionTimestamp()) &&
+		equality.Semantic.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) &&
+		equality.Semantic.DeepEqual(before.GetLabels(), after.GetLabels()) &&
+		equality.Semantic.DeepEqual(before.GetFinalizers(), after.GetFinalizers()) &&
+		equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences())
+}
+
+func add(q queue, o client.Object, priority int) {
+	req := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
 	if pq, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		pq.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(int(ptr.Deref(sm.Spec.Priority, defaultPriority)))}, req)
+		pq.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, req)
 		return
 	}
 	q.Add(req)
@@ -76,37 +104,6 @@ func ownerOrNamesake(scheme *runtime.Scheme, mapper meta.RESTMapper) handler.Eve
 			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)})
 		},
 	}
-}
-
-// needsDecision drops the updates that this controller's own status writes cause.
-// The conditions of others pass, since Ready sums them up; paused objects pass,
-// or their Paused condition would never change.
-func needsDecision() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*v1alpha1.ScheduledMachine)
-		after, ok2 := e.ObjectNew.(*v1alpha1.ScheduledMachine)
-		if !ok || !ok2 {
-			return true
-		}
-		// A resync repeats the object as it is.
-		if before.ResourceVersion == after.ResourceVersion {
-			return true
-		}
-		if before.Generation != after.Generation ||
-			!equality.Semantic.DeepEqual(before.DeletionTimestamp, after.DeletionTimestamp) ||
-			!equality.Semantic.DeepEqual(before.Annotations, after.Annotations) ||
-			!equality.Semantic.DeepEqual(before.Labels, after.Labels) ||
-			!equality.Semantic.DeepEqual(before.Finalizers, after.Finalizers) ||
-			!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences) {
-			return true
-		}
-		for _, t := range []string{v1alpha1.PausedCondition, v1alpha1.NodeTaintedCondition, v1alpha1.TaintOwnershipConflictCondition} {
-			if !equality.Semantic.DeepEqual(conditions.Get(before, t), conditions.Get(after, t)) {
-				return true
-			}
-		}
-		return false
-	}}
 }
 
 // clusterLifecycle passes what of a Cluster matters here: that it is there,

@@ -24,6 +24,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -39,9 +40,9 @@ import (
 // finalizer once nothing is left.
 func (r *Reconciler) remove(ctx context.Context, s *scope) error {
 	if s.machine != nil {
-		return r.deleteMachine(ctx, s)
+		return r.deleteMachine(ctx, s, s.why)
 	}
-	left, err := r.removeChildren(ctx, s)
+	left, err := r.removeChildren(ctx, s, s.childKinds())
 	if err != nil || left {
 		return err
 	}
@@ -53,8 +54,8 @@ func (r *Reconciler) remove(ctx context.Context, s *scope) error {
 	return nil
 }
 
-func (r *Reconciler) deleteMachine(ctx context.Context, s *scope) error {
-	s.waiting = fmt.Sprintf("Waiting for Cluster API to drain and delete Machine %s", s.machine.Name)
+func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, why string) error {
+	s.wait(v1alpha1.MachineDeletingReason, "Waiting for Cluster API to drain and delete Machine %s", s.machine.Name)
 	if !s.machine.DeletionTimestamp.IsZero() {
 		return nil
 	}
@@ -67,19 +68,21 @@ func (r *Reconciler) deleteMachine(ctx context.Context, s *scope) error {
 		s.fail(v1alpha1.DeleteFailedReason, "Deleting Machine %s: %v", s.machine.Name, err)
 		return fmt.Errorf("deleting Machine %s: %w", s.machine.Name, err)
 	}
-	edgeActedUpon("cleanup", s)
-	r.recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.MachineDeletedEvent, "Deleting Machine %s: %s", s.machine.Name, s.why)
-	ctrl.LoggerFrom(ctx).Info("Deleting Machine", "Machine", s.machine.Name, "reason", s.reason)
+	if s.want == stop {
+		edgeActedUpon("cleanup", s)
+	}
+	r.Recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.MachineDeletedEvent, "Deleting Machine %s: %s", s.machine.Name, why)
+	ctrl.LoggerFrom(ctx).Info("Deleting Machine", "Machine", s.machine.Name, "why", why)
 	return nil
 }
 
 // removeChildren deletes bootstrap and infrastructure objects of ours that have
 // no Machine, as a crash or an edit halfway through creation leaves them, and
 // tells whether any is left.
-func (r *Reconciler) removeChildren(ctx context.Context, s *scope) (left bool, err error) {
+func (r *Reconciler) removeChildren(ctx context.Context, s *scope, kinds sets.Set[schema.GroupKind]) (left bool, err error) {
 	confirmed := false
-	for gk := range s.childKinds() {
-		obj, err := r.getChild(ctx, r.Client, gk, s.sm)
+	for gk := range kinds {
+		obj, err := r.getChild(ctx, gk, s.sm)
 		if meta.IsNoMatchError(err) {
 			continue // A kind that is not served has no objects.
 		}
@@ -99,7 +102,7 @@ func (r *Reconciler) removeChildren(ctx context.Context, s *scope) (left bool, e
 			confirmed = true
 		}
 		left = true
-		s.waiting = fmt.Sprintf("Waiting for %s %s to be gone", obj.GetKind(), obj.GetName())
+		s.wait(v1alpha1.WaitingForPreviousReason, "Waiting for %s %s to be gone", obj.GetKind(), obj.GetName())
 		if !obj.GetDeletionTimestamp().IsZero() {
 			continue
 		}
@@ -127,19 +130,27 @@ func (r *Reconciler) machineExists(ctx context.Context, s *scope) (bool, error) 
 	return s.machine != nil, nil
 }
 
-// childKinds are the kinds that children of ours may have: those of the spec and,
-// where it was edited since, those that status remembers.
-func (s *scope) childKinds() map[schema.GroupKind]struct{} {
-	kinds := map[schema.GroupKind]struct{}{}
+// specKinds are the kinds of the children that the spec asks for. What a spec may
+// not name was never made, and the manager may have no right to look for it.
+func (s *scope) specKinds() sets.Set[schema.GroupKind] {
+	kinds := sets.Set[schema.GroupKind]{}
 	for _, c := range childrenOf(s.sm.Spec) {
-		kinds[c.groupKind()] = struct{}{}
-	}
-	for _, ref := range []*v1alpha1.ObjectReference{s.sm.Status.BootstrapRef, s.sm.Status.InfrastructureRef} {
-		if ref != nil {
-			kinds[schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()] = struct{}{}
+		if gk := c.groupKind(); groupAdvice(gk.Group, c.other) == "" {
+			kinds.Insert(gk)
 		}
 	}
-	delete(kinds, schema.GroupKind{})
+	return kinds
+}
+
+// childKinds are the kinds that children of ours may have: those of the spec and,
+// where it was edited since, those that status remembers.
+func (s *scope) childKinds() sets.Set[schema.GroupKind] {
+	kinds := s.specKinds()
+	for _, ref := range []*v1alpha1.ObjectReference{s.sm.Status.BootstrapRef, s.sm.Status.InfrastructureRef} {
+		if ref != nil {
+			kinds.Insert(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind())
+		}
+	}
 	return kinds
 }
 

@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/collections"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,15 +43,18 @@ func (r *Reconciler) run(ctx context.Context, s *scope) error {
 		return nil
 	}
 	if s.machine != nil && !s.machine.DeletionTimestamp.IsZero() {
-		s.waiting = fmt.Sprintf("Waiting for the previous Machine %s to be gone", s.machine.Name)
+		s.wait(v1alpha1.MachineDeletingReason, "Waiting for the previous Machine %s to be gone", s.machine.Name)
 		s.endShutdown()
 		return nil
 	}
 	if _, shuttingDown := s.sm.Annotations[v1alpha1.ShutdownSinceAnnotation]; shuttingDown && s.machine != nil {
-		r.recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.ShutdownCancelledEvent, "The window opened again: Machine %s stays", s.machine.Name)
+		r.Recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.ShutdownCancelledEvent, "The window opened again: Machine %s stays", s.machine.Name)
 		ctrl.LoggerFrom(ctx).Info("Shutdown cancelled: the window opened again", "Machine", s.machine.Name)
 	}
 	s.endShutdown()
+	if s.machine != nil && collections.IsUnhealthyAndOwnerRemediated(s.machine) {
+		return r.deleteMachine(ctx, s, "a MachineHealthCheck found it unhealthy and leaves it to its owner to replace it")
+	}
 
 	// Once Cluster API has provisioned the Machine, a child that is missing is its
 	// failure to handle, not ours to paper over.
@@ -58,6 +62,12 @@ func (r *Reconciler) run(ctx context.Context, s *scope) error {
 		return r.syncMachine(ctx, s)
 	}
 
+	if s.machine == nil {
+		// What an edit of the kind halfway through creation left behind.
+		if left, err := r.removeChildren(ctx, s, s.childKinds().Difference(s.specKinds())); err != nil || left || s.machine != nil {
+			return err
+		}
+	}
 	var made [2]*unstructured.Unstructured
 	for i, c := range childrenOf(s.sm.Spec) {
 		// The children of a Machine that exists are those that it names.
@@ -98,7 +108,7 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, infrastructure
 	s.setMachine(machine)
 	s.sm.Status.LastScheduledTime = ptr.To(metav1.NewTime(s.now))
 	edgeActedUpon("activation", s)
-	r.recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.MachineCreatedEvent, "Created Machine %s: %s", machine.Name, s.why)
+	r.Recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.MachineCreatedEvent, "Created Machine %s: %s", machine.Name, s.why)
 	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", machine.Name, "reason", s.reason)
 	return nil
 }

@@ -42,8 +42,8 @@ const (
 	run
 	// stop: the Machine should go after its grace.
 	stop
-	// gone: the Machine should go at once.
-	gone
+	// leave: the Machine should go at once.
+	leave
 )
 
 // scope is everything that one reconcile reads and decides.
@@ -67,8 +67,8 @@ type scope struct {
 
 	// deadline is when the grace of a shutdown ends; zero: no grace runs.
 	deadline time.Time
-	// waiting says what a step waits for, in a sentence.
-	waiting string
+	// waiting says what a step waits for, in a sentence, and waitingReason in a word.
+	waiting, waitingReason string
 	// problem is what a person has to mend.
 	problem *problem
 	// made are the infrastructure and the bootstrap object, once they exist.
@@ -82,6 +82,10 @@ type problem struct{ reason, message string }
 
 func (s *scope) fail(reason, format string, args ...any) {
 	s.problem = &problem{reason: reason, message: fmt.Sprintf(format, args...)}
+}
+
+func (s *scope) wait(reason, format string, args ...any) {
+	s.waiting, s.waitingReason = fmt.Sprintf(format, args...), reason
 }
 
 func (s *scope) priority() *int {
@@ -99,15 +103,33 @@ func (r *Reconciler) newScope(ctx context.Context, sm *v1alpha1.ScheduledMachine
 		s.setMachine(machine)
 	}
 
-	s.invalid = validate(sm)
-	plan, errs := schedule.Compile(sm.Spec.Schedule, field.NewPath("spec", "schedule"))
+	s.judge()
+	return s, nil
+}
+
+// Leaving tells whether a ScheduledMachine's Machine is to go, with or without a
+// grace, as of an instant on the clock that schedules are read by. The machine is
+// its own, the cluster nil where there is none. It is pure.
+func Leaving(sm *v1alpha1.ScheduledMachine, cluster *clusterv1.Cluster, machine *clusterv1.Machine, now time.Time) bool {
+	s := &scope{sm: sm, cluster: cluster, machine: machine, now: now}
+	s.judge()
+	return s.want == stop || s.want == leave
+}
+
+// judge reads the spec by the clock and decides.
+func (s *scope) judge() {
+	s.invalid = validate(s.sm)
+	if m := s.machine; m != nil && m.Spec.ClusterName != s.sm.Spec.ClusterName {
+		s.invalid = append(s.invalid, field.Invalid(field.NewPath("spec", "clusterName"), s.sm.Spec.ClusterName,
+			fmt.Sprintf("it was %s and cannot be changed: delete this ScheduledMachine and create another for the other Cluster", m.Spec.ClusterName)))
+	}
+	plan, errs := schedule.Compile(s.sm.Spec.Schedule, field.NewPath("spec", "schedule"))
 	if len(errs) == 0 {
 		s.state = plan.At(s.now)
 		s.edge, _ = plan.Previous(s.now)
 		s.activation, s.cleanup = plan.Edges(s.now)
 	}
 	s.decide()
-	return s, nil
 }
 
 // setMachine sorts a Machine of our name into ours or somebody else's.
@@ -127,13 +149,13 @@ func (s *scope) decide() {
 	spec := s.sm.Spec
 	switch {
 	case !s.sm.DeletionTimestamp.IsZero():
-		set(gone, v1alpha1.DeletingReason, "The ScheduledMachine is being deleted")
+		set(leave, v1alpha1.DeletingReason, "The ScheduledMachine is being deleted")
 	case spec.KillSwitch:
-		set(gone, v1alpha1.KillSwitchReason, "spec.killSwitch is true; set it to false to let the schedule decide again")
+		set(leave, v1alpha1.KillSwitchReason, "spec.killSwitch is true; set it to false to let the schedule decide again")
 	case s.cluster != nil && !s.cluster.DeletionTimestamp.IsZero():
 		// Cluster API waits for all Machines of a Cluster but deletes only those it
 		// owns directly: without us a Cluster's deletion would never end.
-		set(gone, v1alpha1.ClusterDeletingReason, fmt.Sprintf("Cluster %s is being deleted", spec.ClusterName))
+		set(leave, v1alpha1.ClusterDeletingReason, fmt.Sprintf("Cluster %s is being deleted", spec.ClusterName))
 	case !ptr.Deref(spec.Schedule.Enabled, true):
 		set(keep, v1alpha1.DisabledReason, "spec.schedule.enabled is false: what runs stays as it is, nothing new starts")
 	case len(s.invalid) > 0:

@@ -18,7 +18,6 @@ package scheduledmachine
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,9 +39,9 @@ func (r *Reconciler) shutdown(ctx context.Context, s *scope) error {
 	}
 	s.deadline = since.Add(timeout(s.sm.Spec.GracefulShutdownTimeout))
 	if s.now.Before(s.deadline) {
-		s.waiting = fmt.Sprintf("Machine %s is deleted at %s unless the window opens again", s.machine.Name, s.deadline.UTC().Format(time.RFC3339))
+		s.wait(v1alpha1.WaitingForShutdownGraceReason, "Machine %s is deleted at %s unless the window opens again", s.machine.Name, s.deadline.UTC().Format(time.RFC3339))
 		if !begun {
-			r.recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.ShutdownStartedEvent, "%s; %s", s.why, s.waiting)
+			r.Recorder.Eventf(s.sm, corev1.EventTypeNormal, v1alpha1.ShutdownStartedEvent, "%s; %s", s.why, s.waiting)
 			ctrl.LoggerFrom(ctx).Info("Shutdown started", "Machine", s.machine.Name, "deadline", s.deadline)
 		}
 		return nil
@@ -55,7 +54,12 @@ func (r *Reconciler) shutdown(ctx context.Context, s *scope) error {
 // is recorded already. It is never in the future: a clock that was set back must
 // not make the grace endless.
 func (s *scope) shutdownSince() (since time.Time, recorded bool) {
-	if t, err := time.Parse(time.RFC3339Nano, s.sm.Annotations[v1alpha1.ShutdownSinceAnnotation]); err == nil && !t.After(s.now) {
+	if t, err := time.Parse(time.RFC3339Nano, s.sm.Annotations[v1alpha1.ShutdownSinceAnnotation]); err == nil {
+		if t.After(s.now) {
+			// Counting from an edge instead could leave no grace at all: after an edit
+			// the schedule's last edge says nothing of when the Machine was to stop.
+			return s.now, false
+		}
 		return t, true
 	}
 	observed := s.sm.Status.ObservedGeneration

@@ -18,6 +18,7 @@ package scheduledmachine
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,7 +52,9 @@ func (r *Reconciler) nameTaken(s *scope, o client.Object) {
 	}
 	s.fail(v1alpha1.NameTakenReason, "%s %s exists and does not belong to this ScheduledMachine; it is left alone. "+
 		"Delete it, or give the ScheduledMachine another name", kind, o.GetName())
-	r.recorder.Event(s.sm, corev1.EventTypeWarning, v1alpha1.NameTakenEvent, s.problem.message)
+	if conditions.GetMessage(s.sm, v1alpha1.MachineReadyCondition) != s.problem.message {
+		r.Recorder.Event(s.sm, corev1.EventTypeWarning, v1alpha1.NameTakenEvent, s.problem.message)
+	}
 }
 
 // explain turns an error of a step into a problem that status shows. A write that
@@ -63,6 +66,11 @@ func (s *scope) explain(err error) {
 	reason := v1alpha1.CreateFailedReason
 	if s.want != run {
 		reason = v1alpha1.DeleteFailedReason
+	}
+	if apierrors.IsForbidden(err) {
+		s.fail(reason, "%v. Kinds of a provider that the manager does not know are granted with a ClusterRole labelled "+
+			"5spot.finos.org/aggregate-to-manager: \"true\"", err)
+		return
 	}
 	s.fail(reason, "%v", err)
 }
@@ -146,8 +154,15 @@ func (s *scope) phase() v1alpha1.Phase {
 	}
 }
 
+// maxMessage keeps a condition's message, which may quote any number of errors,
+// well below the API's limit of 32 KiB.
+const maxMessage = 4096
+
 func (s *scope) setCondition(c metav1.Condition) {
 	c.ObservedGeneration = s.sm.Generation
+	if len(c.Message) > maxMessage {
+		c.Message = strings.ToValidUTF8(c.Message[:maxMessage], "") + " …"
+	}
 	conditions.Set(s.sm, c)
 }
 
@@ -179,7 +194,7 @@ func (s *scope) machineReady() metav1.Condition {
 	case s.problem != nil:
 		return condition(t, metav1.ConditionFalse, s.problem.reason, s.problem.message)
 	case s.machine == nil && s.waiting != "":
-		return condition(t, metav1.ConditionFalse, v1alpha1.WaitingForPreviousReason, s.waiting)
+		return condition(t, metav1.ConditionFalse, s.waitingReason, s.waiting)
 	case s.machine == nil:
 		return condition(t, metav1.ConditionFalse, v1alpha1.NoMachineReason, s.why)
 	case !s.machine.DeletionTimestamp.IsZero():
@@ -189,7 +204,7 @@ func (s *scope) machineReady() metav1.Condition {
 		}
 		return condition(t, metav1.ConditionFalse, v1alpha1.MachineDeletingReason, message)
 	case s.waiting != "":
-		return condition(t, metav1.ConditionFalse, v1alpha1.WaitingForShutdownGraceReason, s.waiting)
+		return condition(t, metav1.ConditionFalse, s.waitingReason, s.waiting)
 	}
 	ready := conditions.Get(s.machine, clusterv1.MachineReadyCondition)
 	if ready == nil {

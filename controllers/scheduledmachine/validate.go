@@ -42,6 +42,7 @@ const (
 var (
 	clusterNamePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	durationPattern    = regexp.MustCompile(`^([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,6}s)?$`)
+	versionPattern     = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 	kindPattern        = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 )
 
@@ -63,6 +64,9 @@ func validate(sm *v1alpha1.ScheduledMachine) field.ErrorList {
 	errs = append(errs, validateChild(root, "infrastructure", "bootstrap", spec.InfrastructureSpec, spec.InfrastructureRef)...)
 	if t := spec.MachineTemplate; t != nil {
 		errs = append(errs, validateMetadata(root.Child("machineTemplate"), t.Labels, t.Annotations)...)
+	}
+	if spec.Version != "" && !versionPattern.MatchString(spec.Version) {
+		errs = append(errs, field.Invalid(root.Child("version"), spec.Version, "write a Kubernetes version, such as v1.36.3"))
 	}
 	if p := spec.Priority; p != nil && (*p < 0 || *p > 255) {
 		errs = append(errs, field.Invalid(root.Child("priority"), *p, "write a number from 0 to 255"))
@@ -106,6 +110,9 @@ func validateChild(root *field.Path, name, other string, embedded *v1alpha1.Embe
 		}
 		if template.Name == "" {
 			errs = append(errs, field.Required(refPath.Child("name"), "name the template"))
+		} else if problems := apivalidation.NameIsDNSSubdomain(template.Name, false); len(problems) > 0 {
+			errs = append(errs, field.Invalid(refPath.Child("name"), template.Name,
+				"write the name of a template in this namespace: lower case letters, digits, '-' or '.', beginning and ending with a letter or digit"))
 		}
 		return errs
 	}
@@ -122,7 +129,8 @@ func validateChild(root *field.Path, name, other string, embedded *v1alpha1.Embe
 	if raw := embedded.Spec.Raw; len(raw) > 0 {
 		var object map[string]any
 		if json.Unmarshal(raw, &object) != nil {
-			errs = append(errs, field.Invalid(specPath.Child("spec"), string(raw), "write an object"))
+			// Not quoted: what providers take may be secret.
+			errs = append(errs, field.Invalid(specPath.Child("spec"), "<not shown>", "write an object"))
 		}
 	}
 	if m := embedded.Metadata; m != nil {
@@ -131,21 +139,26 @@ func validateChild(root *field.Path, name, other string, embedded *v1alpha1.Embe
 	return errs
 }
 
-// validateGroup refuses the groups of Kubernetes itself, of Cluster API's own
-// kinds, ours, and of the other sort of provider.
 func validateGroup(path *field.Path, group, other string) field.ErrorList {
-	advice := ""
+	if advice := groupAdvice(group, other); advice != "" {
+		return field.ErrorList{field.Invalid(path, group, advice)}
+	}
+	return nil
+}
+
+// groupAdvice refuses the groups of Kubernetes itself, of Cluster API's own kinds,
+// ours, and of the other sort of provider. It is empty for all others.
+func groupAdvice(group, other string) string {
 	switch {
 	case !strings.Contains(group, "."), group == "k8s.io", strings.HasSuffix(group, ".k8s.io"):
-		advice = "kinds of Kubernetes itself are not allowed; name a Cluster API provider's group"
+		return "kinds of Kubernetes itself are not allowed; name a Cluster API provider's group"
 	case group == clusterv1.GroupVersion.Group, group == v1alpha1.GroupVersion.Group:
-		advice = "this group holds no provider's kinds; name a Cluster API provider's group"
+		return "this group holds no provider's kinds; name a Cluster API provider's group"
 	case strings.HasPrefix(group, other+"."):
-		advice = "this is the group of " + other + " providers; name a provider of the right sort"
+		return "this is the group of " + other + " providers; name a provider of the right sort"
 	default:
-		return nil
+		return ""
 	}
-	return field.ErrorList{field.Invalid(path, group, advice)}
 }
 
 func validateMetadata(path *field.Path, labels, annotations map[string]string) field.ErrorList {

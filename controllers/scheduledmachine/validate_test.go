@@ -90,6 +90,9 @@ func TestValidate(t *testing.T) {
 		{"label value", func(s *spec) {
 			s.MachineTemplate = &v1alpha1.MachineTemplate{Labels: map[string]string{"a": "b c"}}
 		}, []string{"spec.machineTemplate.labels"}},
+		{"a template's name", func(s *spec) { s.InfrastructureRef.Name = "../Up" }, []string{"spec.infrastructureRef.name", "lower case"}},
+		{"version", func(s *spec) { s.Version = "v1.36" }, []string{"spec.version", "such as v1.36.3"}},
+		{"version with a build", func(s *spec) { s.Version = "v1.36.0-rc.1+k0s.0" }, nil},
 		{"priority", func(s *spec) { s.Priority = ptr.To[int32](256) }, []string{"spec.priority", "0 to 255"}},
 		{"taint", func(s *spec) {
 			s.NodeTaints = []v1alpha1.NodeTaint{{Key: "aether.io/x", Effect: "NoSchedule"}}
