@@ -1,0 +1,34 @@
+/*
+Copyright 2026 The 5-Spot Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// quiet keeps the log of the host provider, which runs in this process, out of the
+// timeline.
+func quiet(verbose bool) {
+	if verbose {
+		ctrl.SetLogger(klog.Background())
+		return
+	}
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+}
