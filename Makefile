@@ -44,9 +44,18 @@ test: test-unit test-integration ## Run every test
 test-unit: ## Run the unit and property tests, with the race detector
 	$(GO) test -race $(GOTEST_ARGS) . ./api/... ./config/... ./controllers/... ./internal/...
 
+# Suites that have not yet passed often enough on a quiet machine to hold CI up. They
+# move to SUITES as they do.
+TRIAL := crash nodetaints norules scale
+SUITES := ./test/harness/... ./test/infrastructure/... $(addprefix ./test/integration/,admission taints life outage)
+
 .PHONY: test-integration
 test-integration: binaries ## Run the suites on real control planes, with the race detector
-	$(GO) test -race -p 1 -timeout 40m $(GOTEST_ARGS) ./test/...
+	$(GO) test -race -p 1 -timeout 40m $(GOTEST_ARGS) $(SUITES)
+
+.PHONY: test-trial
+test-trial: binaries ## Run the suites that are still on trial: crashes, plan table, bad specs, 500 Machines
+	$(GO) test -race -p 1 -timeout 60m $(GOTEST_ARGS) $(addprefix ./test/integration/,$(TRIAL))
 
 .PHONY: binaries
 binaries: ## Build etcd, Kubernetes and Cluster API from their Go modules into bin/, once
@@ -76,7 +85,7 @@ verify: generate ## Fail where a generated file or go.mod is stale
 lint: $(TOOLS)/golangci-lint ## Run gofmt, go vet and the linter
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "gofmt these:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(TOOLS)/golangci-lint run
+	$(TOOLS)/golangci-lint run --allow-parallel-runners
 
 .PHONY: clean
 clean: ## Remove everything that was built

@@ -104,6 +104,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	if err := (&nodetaints.Reconciler{
 		Client:       mgr.GetClient(),
+		APIReader:    mgr.GetAPIReader(),
 		Recorder:     recorder,
 		SecretClient: secrets,
 		ClusterCache: clusterCache,

@@ -84,6 +84,8 @@ const (
 type Reconciler struct {
 	// Client reads through the manager's cache.
 	Client client.Client
+	// APIReader reads from the API server, where a stale answer would do harm.
+	APIReader client.Reader
 	// SecretClient reads kubeconfig Secrets.
 	SecretClient client.Reader
 	// ClusterCache connects to workload clusters.
@@ -152,17 +154,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	}
 	before := conditions.GetMessage(sm, v1alpha1.TaintOwnershipConflictCondition)
 	result, err := r.reconcileNode(ctx, s)
-	r.tellConflict(sm, before)
+	r.tellConflict(ctx, sm, before)
 	patchErr := helper.Patch(ctx, sm, patch.WithOwnedConditions{Conditions: ownedConditions})
 	return result, errors.Join(err, gone.Ignore(patchErr))
 }
 
-// tellConflict raises one Event for each change of what is in conflict.
-func (r *Reconciler) tellConflict(sm *v1alpha1.ScheduledMachine, before string) {
-	now := conditions.GetMessage(sm, v1alpha1.TaintOwnershipConflictCondition)
-	if now != before && conditions.IsTrue(sm, v1alpha1.TaintOwnershipConflictCondition) {
-		r.Recorder.Event(sm, corev1.EventTypeWarning, v1alpha1.TaintConflictEvent, now)
+// tellConflict raises one Event for each change of what is in conflict. The cache may
+// be older than what the last reconcile wrote and told, so before an Event the API
+// server itself is asked what status says.
+func (r *Reconciler) tellConflict(ctx context.Context, sm *v1alpha1.ScheduledMachine, before string) {
+	now := conditions.Get(sm, v1alpha1.TaintOwnershipConflictCondition)
+	if now == nil || now.Status != metav1.ConditionTrue || now.Message == before {
+		return
 	}
+	live := &v1alpha1.ScheduledMachine{}
+	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(sm), live); err == nil &&
+		conditions.GetMessage(live, v1alpha1.TaintOwnershipConflictCondition) == now.Message {
+		return
+	}
+	r.Recorder.Event(sm, corev1.EventTypeWarning, v1alpha1.TaintConflictEvent, now.Message)
 }
 
 // scope is everything that one reconcile reads.

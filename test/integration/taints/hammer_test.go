@@ -19,10 +19,6 @@ package taints_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,34 +26,30 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/5spot/cluster-api-addon-provider-5spot/api/v1alpha1"
 	"github.com/5spot/cluster-api-addon-provider-5spot/internal/taints"
+	"github.com/5spot/cluster-api-addon-provider-5spot/test/rival"
 )
 
-const (
-	rounds       = 1000
-	theirPrefix  = "theirs-"
-	theirCounter = "test.example.com/writes"
-)
+const rounds = 1000
 
 var _ = Describe("Two writers as fast as they can", func() {
 	It("lose and resurrect nothing of each other's over 1,000 changes", func(ctx SpecContext) {
 		us := newActor("5spot")
 		node := newNode(ctx)
 
-		versions := watchVersions(ctx, node)
+		versions := versionsOf(ctx, node)
 		stop := make(chan struct{})
-		var theirs map[string]string
+		var left map[string]string
 		var their sync.WaitGroup
 		their.Go(func() {
 			defer GinkgoRecover()
-			theirs = addAndRemove(ctx, newActor("admin"), node.Name, stop)
+			var err error
+			left, err = rival.Write(ctx, newActor("admin"), node.Name, stop)
+			Expect(err).NotTo(HaveOccurred())
 		})
 
 		var desired []v1alpha1.NodeTaint
@@ -73,27 +65,19 @@ var _ = Describe("Two writers as fast as they can", func() {
 		final := us.node(ctx, node.Name)
 		Expect(ours(final)).To(ConsistOf(desired), "the final state is not as declared")
 		Expect(record(final)).To(ConsistOf(desired))
-		left := map[string]string{}
-		for _, t := range foreign(final) {
-			left[t.Key] = t.Value
-		}
-		Expect(left).To(Equal(theirs), "what the other writer has left there is not what it wrote last")
+		Expect(rival.Left(final)).To(Equal(left), "what the other writer has left there is not what it wrote last")
 
 		By("looking at every version that the Node has had")
 		previous, ourWrites, theirWrites := node, 0, 0
 		for previous.ResourceVersion != final.ResourceVersion {
 			var version *corev1.Node
 			Eventually(ctx, versions).WithTimeout(30 * time.Second).Should(Receive(&version))
-			if version.Annotations[theirCounter] == previous.Annotations[theirCounter] {
-				ourWrites++
-				if !slices.Equal(foreign(version), foreign(previous)) {
-					Fail(fmt.Sprintf("our write changed what is theirs: %v, then %v", show(previous), show(version)))
-				}
-			} else {
+			theirs, err := rival.Compare(previous, version)
+			Expect(err).NotTo(HaveOccurred())
+			if theirs {
 				theirWrites++
-				if !slices.Equal(ours(version), ours(previous)) {
-					Fail(fmt.Sprintf("their write changed what is ours: %v, then %v", show(previous), show(version)))
-				}
+			} else {
+				ourWrites++
 			}
 			previous = version
 		}
@@ -151,72 +135,22 @@ func declaredIn(round int) []v1alpha1.NodeTaint {
 	return list
 }
 
-// addAndRemove changes taints of its own with optimistic locking until told to
-// stop, and returns what it has left there, value by key. It counts its writes in
-// an annotation.
-func addAndRemove(ctx context.Context, a *actor, name string, stop <-chan struct{}) map[string]string {
-	left := map[string]string{}
-	for count := 0; ; {
-		select {
-		case <-stop:
-			return left
-		default:
-		}
-		node := a.node(ctx, name)
-		key := theirPrefix + strconv.Itoa(rand.IntN(6))
-		value, add := strconv.Itoa(count), rand.IntN(2) == 0
-		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
-		if add {
-			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule})
-		}
-		metav1.SetMetaDataAnnotation(&node.ObjectMeta, theirCounter, strconv.Itoa(count+1))
-		err := a.Update(ctx, node, client.FieldOwner("kubectl-taint"))
-		if apierrors.IsConflict(err) {
-			continue
-		}
-		Expect(err).NotTo(HaveOccurred())
-		count++
-		delete(left, key)
-		if add {
-			left[key] = value
-		}
-	}
-}
-
-// watchVersions delivers every version of a Node after the one given.
-func watchVersions(ctx context.Context, node *corev1.Node) <-chan *corev1.Node {
+// versionsOf delivers every version of a Node after the one given.
+func versionsOf(ctx context.Context, node *corev1.Node) <-chan *corev1.Node {
 	GinkgoHelper()
 	c, err := client.NewWithWatch(cluster.Config(), client.Options{})
 	Expect(err).NotTo(HaveOccurred())
-	watcher, err := c.Watch(ctx, &corev1.NodeList{}, &client.ListOptions{
-		FieldSelector: fields.OneTermEqualSelector("metadata.name", node.Name),
-		Raw:           &metav1.ListOptions{ResourceVersion: node.ResourceVersion},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(watcher.Stop)
-
 	versions := make(chan *corev1.Node, 100*rounds)
-	go func() {
-		defer GinkgoRecover()
-		for event := range watcher.ResultChan() {
-			if event.Type == watch.Modified {
-				versions <- event.Object.(*corev1.Node)
-			}
-		}
-	}()
+	stop, err := rival.Watch(ctx, c, node, func(version *corev1.Node) { versions <- version })
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(stop)
 	return versions
-}
-
-func foreign(node *corev1.Node) []corev1.Taint {
-	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t corev1.Taint) bool { return !strings.HasPrefix(t.Key, theirPrefix) })
 }
 
 func ours(node *corev1.Node) []v1alpha1.NodeTaint {
 	var list []v1alpha1.NodeTaint
-	for _, t := range node.Spec.Taints {
-		if !strings.HasPrefix(t.Key, theirPrefix) {
-			list = append(list, v1alpha1.NodeTaint{Key: t.Key, Value: t.Value, Effect: v1alpha1.TaintEffect(t.Effect)})
-		}
+	for _, t := range rival.Others(node) {
+		list = append(list, v1alpha1.NodeTaint{Key: t.Key, Value: t.Value, Effect: v1alpha1.TaintEffect(t.Effect)})
 	}
 	return list
 }

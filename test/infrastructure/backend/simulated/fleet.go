@@ -34,7 +34,7 @@ import (
 const (
 	// workers is how many requests a cluster sees at a time. It bounds the load, and a
 	// cluster that does not answer holds up no other.
-	workers = 8
+	workers = 20
 	// leftBehind is how long Cluster API has to delete the Node of a removed machine.
 	// It gives up after 10 s of its own (nodeDeletionTimeoutSeconds).
 	leftBehind = 30 * time.Second

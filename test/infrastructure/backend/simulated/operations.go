@@ -34,7 +34,7 @@ func (b *Backend) SetReady(cluster client.ObjectKey, node string, ready bool) er
 	return b.with(context.Background(), cluster, node, func(ctx context.Context, m *machine) error {
 		m.life.forced = ptr.To(ready)
 		if m.life.deleted {
-			return fmt.Errorf("Node %s was deleted; RecreateNode registers it again", node)
+			return fmt.Errorf("deleted Node %s is not registered again by itself; call RecreateNode", node)
 		}
 		if m.life.node == "" {
 			return nil
@@ -69,7 +69,7 @@ func (b *Backend) RecreateNode(ctx context.Context, cluster client.ObjectKey, no
 			return fmt.Errorf("registering Node %s: %w", node, err)
 		}
 		if old != "" && m.life.node == old {
-			return fmt.Errorf("Node %s is still there; take its finalizers off", node)
+			return fmt.Errorf("deletion of Node %s does not end; take its finalizers off", node)
 		}
 		return nil
 	})
@@ -88,7 +88,7 @@ func (b *Backend) with(ctx context.Context, cluster client.ObjectKey, node strin
 		m = f.machine(node)
 	}
 	if m == nil || m.removed.Load() {
-		return fmt.Errorf("Cluster %s has no simulated machine with Node %s", cluster, node)
+		return fmt.Errorf("no simulated machine of Cluster %s has Node %s", cluster, node)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*stepTimeout)
 	defer cancel()
