@@ -76,7 +76,6 @@ generate: $(TOOLS)/controller-gen $(TOOLS)/crd-ref-docs ## Regenerate deepcopy, 
 verify: generate ## Fail where a generated file or go.mod is stale
 	$(GO) mod tidy
 	$(GO) -C hack/binaries mod tidy
-	$(GO) -C hack/tools mod tidy
 	@dirty="$$(git status --porcelain -- api config docs test/infrastructure go.mod go.sum hack)"; \
 	if [ -n "$$dirty" ]; then echo "stale, or not committed; run 'make generate' and commit:"; echo "$$dirty"; git --no-pager diff -- api config docs test/infrastructure go.mod go.sum hack | head -100; exit 1; fi
 	@echo "generated files are up to date"
