@@ -88,7 +88,7 @@ func (b *Backend) with(ctx context.Context, cluster client.ObjectKey, node strin
 		m = f.machine(node)
 	}
 	if m == nil || m.removed.Load() {
-		return fmt.Errorf("no simulated machine of Cluster %s has Node %s", cluster, node)
+		return fmt.Errorf("no simulated machine with Node %s in Cluster %s", node, cluster)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*stepTimeout)
 	defer cancel()
