@@ -77,10 +77,14 @@ var _ = Describe("The components, applied to an empty cluster,", Ordered, func()
 	})
 
 	It("let the manager do what it does", func(ctx context.Context) {
-		for _, verb := range []string{"get", "list", "watch", "create", "patch", "delete"} {
-			Eventually(mayManager).WithContext(ctx).WithArguments(verb, "infrastructure.cluster.x-k8s.io", "hostmachines").Should(BeTrue(), verb)
+		for _, verb := range []string{"get", "list", "watch", "create", "delete"} {
+			Eventually(mayManager).WithContext(ctx).WithArguments(verb, "infrastructure.cluster.x-k8s.io", "dockermachines").Should(BeTrue(), verb)
 			Eventually(mayManager).WithContext(ctx).WithArguments(verb, "bootstrap.cluster.x-k8s.io", "kubeadmconfigs").Should(BeTrue(), verb)
 			Eventually(mayManager).WithContext(ctx).WithArguments(verb, "cluster.x-k8s.io", "machines").Should(BeTrue(), verb)
+		}
+		for _, verb := range []string{"get", "patch"} {
+			Eventually(mayManager).WithContext(ctx).WithArguments(verb, "infrastructure.cluster.x-k8s.io", "dockermachinetemplates").Should(BeTrue(), verb)
+			Eventually(mayManager).WithContext(ctx).WithArguments(verb, "bootstrap.cluster.x-k8s.io", "kubeadmconfigtemplates").Should(BeTrue(), verb)
 		}
 		Eventually(mayManager).WithContext(ctx).WithArguments("watch", "5spot.finos.org", "scheduledmachines").Should(BeTrue())
 		Eventually(mayManager).WithContext(ctx).WithArguments("patch", "5spot.finos.org", "scheduledmachines/status").Should(BeTrue())
@@ -93,6 +97,8 @@ var _ = Describe("The components, applied to an empty cluster,", Ordered, func()
 		Expect(mayManager(ctx, "delete", "cluster.x-k8s.io", "clusters")).To(BeFalse())
 		Expect(mayManager(ctx, "create", "rbac.authorization.k8s.io", "roles")).To(BeFalse())
 		Expect(mayManager(ctx, "create", "apps", "deployments")).To(BeFalse())
+		By("no wildcard: a kind of a provider's group that is none of ours")
+		Expect(mayManager(ctx, "create", "infrastructure.cluster.x-k8s.io", "dockerclusters")).To(BeFalse())
 	})
 
 	It("let the manager use a provider's kinds where the provider lets Cluster API use them, and nothing of Cluster API's own role", func(ctx context.Context) {

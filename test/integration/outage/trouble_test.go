@@ -46,7 +46,7 @@ const (
 
 // All that can be wrong with a workload cluster, at once, so that each kind of
 // trouble also shows that it does not spread.
-var _ = Describe("Workload clusters in trouble", Ordered, func() {
+var _ = Describe("Workload clusters in trouble", Ordered, ContinueOnFailure, func() {
 	var (
 		healthy                                []*v1alpha1.ScheduledMachine
 		down, downQuiet, hanging, hangingQuiet []*v1alpha1.ScheduledMachine

@@ -45,7 +45,7 @@ const (
 // priorities are those of the fleet, dealt out in turn.
 var priorities = []int32{100, 0, 255, 50, 200}
 
-var _ = Describe("Five hundred windows that open at the same instant", Ordered, func() {
+var _ = Describe("Five hundred windows that open at the same instant", Ordered, ContinueOnFailure, func() {
 	var (
 		sms  []*v1alpha1.ScheduledMachine
 		edge time.Time
