@@ -47,7 +47,6 @@ func TestAdmission(t *testing.T) {
 	RegisterFailHandler(Fail)
 	// Without this an Eventually that has a context waits for ever.
 	EnforceDefaultTimeoutsWhenUsingContexts()
-	SetDefaultEventuallyTimeout(time.Minute)
 	// Policies and changed CRDs take effect within a second or so of their creation.
 	SetDefaultEventuallyTimeout(30 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
