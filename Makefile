@@ -46,8 +46,8 @@ test-unit: ## Run the unit and property tests, with the race detector
 
 # Suites that have not yet passed often enough on a quiet machine to hold CI up. They
 # move to SUITES as they do.
-TRIAL := crash nodetaints norules scale
-SUITES := ./test/harness/... ./test/infrastructure/... $(addprefix ./test/integration/,admission taints life outage)
+TRIAL := crash nodetaints norules outage scale
+SUITES := ./test/harness/... ./test/infrastructure/... $(addprefix ./test/integration/,admission taints life)
 
 .PHONY: test-integration
 test-integration: binaries ## Run the suites on real control planes, with the race detector
